@@ -123,7 +123,7 @@ class _Row:
     def __init__(self, id_: int, parent: _Row | None, name: str) -> None:
         self.id = id_
         self.parent = parent
-        self.depth = 0 if parent is None else parent.depth + 1
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.name = name
         self.children: dict[str, _Row] = {}
         self.open: list[_Run] = []
