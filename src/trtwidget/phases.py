@@ -22,6 +22,8 @@ MAX_ROWS = 1_000
 MAX_OPEN = 1_000
 #: Spans kept for the timeline (20 bytes each); later ones are only counted.
 MAX_SPANS = 500_000
+#: TensorRT counts steps in a C++ int32; a record may claim anything.
+MAX_STEPS = 2**31 - 1
 #: The name of the row that takes the phases beyond `MAX_ROWS`.
 OVERFLOW = "(more phases)"
 #: The whole build's share of steps never claims the end; only an engine does.
@@ -138,7 +140,6 @@ class _Row:
 class _Run:
     """A run of a phase that is still open."""
 
-    serial: int
     name: str
     thread: int
     row: _Row
@@ -170,9 +171,8 @@ class PhaseTree:
         self._version = 0
         self._roots: dict[str, _Row] = {}
         self._row_count = 0
-        self._runs: dict[int, _Run] = {}  # open runs by serial, oldest first
+        self._runs: dict[_Run, None] = {}  # the open runs, oldest first
         self._by_name: dict[str, list[_Run]] = {}  # the same runs, oldest first
-        self._serial = 0
         self._fraction: float | None = None
         self._last: float | None = None
         self._span_rows = array("i")
@@ -196,13 +196,13 @@ class PhaseTree:
             t = self._touch(t)
             above = None if parent is None else self._find(parent, thread)
             row = self._row(phase, above.row if above else None)
-            self._serial += 1
-            run = _Run(self._serial, phase, thread, row, above, max(num_steps, 0), t)
+            num_steps = min(max(num_steps, 0), MAX_STEPS)
+            run = _Run(phase, thread, row, above, num_steps, t)
             row.open.append(run)
-            self._runs[run.serial] = run
+            self._runs[run] = None
             self._by_name.setdefault(phase, []).append(run)
             if len(self._runs) > MAX_OPEN:
-                self._finish(next(iter(self._runs.values())), t)
+                self._finish(next(iter(self._runs)), t)
 
     def step_complete(
         self, phase: str, step: int, *, t: float | None = None, thread: int = 0
@@ -211,10 +211,9 @@ class PhaseTree:
         with self._lock:
             self._touch(t)
             run = self._find(phase, thread)
-            if run is not None:
-                done = min(step + 1, run.num_steps)
-                # Steps of one phase may come from several threads, and so out of order.
-                run.done = max(run.done, done)
+            # Steps of one phase may come from several threads, and so out of order.
+            if run is not None and step >= run.done:
+                run.done = min(step + 1, run.num_steps)
 
     def phase_finish(self, phase: str, *, t: float | None = None, thread: int = 0) -> None:
         """Close the open run of `phase`; phases still open below it go on."""
@@ -227,9 +226,9 @@ class PhaseTree:
     def close(self, *, t: float | None = None) -> None:
         """End every run that is still open: the build is over."""
         with self._lock:
-            t = self._clock() if t is None else t
+            t = self._now(t)
             self._version += 1
-            for run in reversed(list(self._runs.values())):
+            for run in reversed(list(self._runs)):
                 self._finish(run, t)
 
     # -- what people read --------------------------------------------------------------------
@@ -242,8 +241,8 @@ class PhaseTree:
     def snapshot(self, *, t: float | None = None) -> TreeSnapshot:
         """Give the tree as it stands at time `t`."""
         with self._lock:
-            t = self._clock() if t is None else t
-            current = next(reversed(self._runs.values()), None)
+            t = self._now(t)
+            current = next(reversed(self._runs), None)
             return TreeSnapshot(
                 version=self._version,
                 rows=tuple(_draw(self._roots, t)),
@@ -255,10 +254,11 @@ class PhaseTree:
     def spans(self, *, t: float | None = None) -> list[Span]:
         """Give the runs in order of their end, those still open last and ending at `t`."""
         with self._lock:
-            t = self._clock() if t is None else t
-            spans = list(map(Span, self._span_rows, self._span_starts, self._span_ends))
-            spans += [Span(run.row.id, run.start, t) for run in self._runs.values()]
-            return spans
+            t = self._now(t)
+            ended = self._span_rows[:], self._span_starts[:], self._span_ends[:]
+            running = [Span(run.row.id, run.start, t) for run in self._runs]
+        # Half a million spans take a while to make: no callback may wait for that.
+        return [*map(Span, *ended), *running]
 
     @property
     def spans_dropped(self) -> int:
@@ -269,8 +269,15 @@ class PhaseTree:
 
     def _touch(self, t: float | None) -> float:
         self._version += 1
-        self._last = self._clock() if t is None else t
+        self._last = self._now(t)
         return self._last
+
+    def _now(self, t: float | None) -> float:
+        """Never go back: threads that take the time themselves may bring it out of order."""
+        if t is None:
+            t = self._clock()
+        last = self._last
+        return t if last is None or t > last else last
 
     def _find(self, name: str, thread: int) -> _Run | None:
         """Find the run opened last under this name, by this thread if it has one."""
@@ -295,16 +302,17 @@ class PhaseTree:
         return row
 
     def _finish(self, run: _Run, t: float) -> None:
-        del self._runs[run.serial]
+        del self._runs[run]
         named = self._by_name[run.name]
-        named.remove(run)
+        _drop(named, run)
         if not named:
             del self._by_name[run.name]
+        if run.parent is None:
+            self._raise_fraction(run.done / max(run.num_steps, 1))
         run.finished = True
-        if run.parent is not None and run.parent.finished:
-            run.parent = None  # or runs that outlive their parents would chain up for ever
+        run.parent = None  # or runs that outlive their parents would keep them all alive
         row = run.row
-        row.open.remove(run)
+        _drop(row.open, run)
         row.runs += 1
         row.last = t - run.start
         row.seconds += row.last
@@ -318,15 +326,25 @@ class PhaseTree:
             self._spans_dropped += 1
 
     def _steps_fraction(self) -> float | None:
-        inner: dict[int, float] = {}  # serial: the furthest open child's own share
-        for run in reversed(self._runs.values()):
-            share = min((run.done + inner.get(run.serial, 0.0)) / max(run.num_steps, 1), 1.0)
+        inner: dict[_Run, float] = {}  # the share of the furthest open child
+        for run in reversed(self._runs):  # children before their parents
+            share = min((run.done + inner.get(run, 0.0)) / max(run.num_steps, 1), 1.0)
             if run.parent is None:
-                self._fraction = max(self._fraction or 0.0, min(share, ALMOST))
+                self._raise_fraction(share)
             elif not run.parent.finished:
-                serial = run.parent.serial
-                inner[serial] = max(inner.get(serial, 0.0), share)
+                inner[run.parent] = max(inner.get(run.parent, 0.0), share)
         return self._fraction
+
+    def _raise_fraction(self, share: float) -> None:
+        self._fraction = max(self._fraction or 0.0, min(share, ALMOST))
+
+
+def _drop(runs: list[_Run], run: _Run) -> None:
+    """Remove a run; most often it is the last, and a search from the front would be long."""
+    if runs[-1] is run:
+        runs.pop()
+    else:
+        runs.remove(run)
 
 
 def _draw(rows: dict[str, _Row], t: float) -> Iterator[Row]:
