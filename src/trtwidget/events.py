@@ -11,9 +11,11 @@ ignore fields and events that they do not know, and a torn last line is not an e
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Union, get_args
+from typing import Any, ClassVar, Literal, Union, get_args, get_type_hints
 
 Severity = Literal["internal_error", "error", "warning", "info", "verbose"]
 Outcome = Literal["built", "stopped", "failed"]
@@ -122,6 +124,26 @@ Event = Union[  # noqa: UP007 - get_args needs the Union at run time on Python 3
 _ALWAYS = {"t", "parent"}  # written even when they hold their default
 _CLASSES: dict[str, Callable[..., Event]] = {cls.event: cls for cls in get_args(Event)}
 _FIELDS = {cls.event: [(f.name, f.default) for f in fields(cls)] for cls in get_args(Event)}
+#: What JSON can write but some readers take for the end of a line or cannot encode.
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def _values(hint: Any) -> tuple[tuple[type, ...], tuple[str, ...]]:
+    """Give the types that a field's annotation allows and, for a Literal, the words."""
+    if hint is float:
+        return (float, int), ()
+    if isinstance(hint, type):
+        return (hint,), ()
+    args = get_args(hint)
+    if all(isinstance(arg, type) for arg in args):
+        return args, ()
+    return (str,), args
+
+
+_VALUES = {
+    cls.event: {name: _values(hint) for name, hint in get_type_hints(cls).items()}
+    for cls in get_args(Event)
+}
 
 
 def to_dict(event: Event) -> dict[str, Any]:
@@ -136,7 +158,10 @@ def to_dict(event: Event) -> dict[str, Any]:
 
 def to_line(event: Event) -> str:
     """Give the event as one line of JSON, with its line feed."""
-    return json.dumps(to_dict(event), ensure_ascii=False) + "\n"
+    line = json.dumps(to_dict(event), ensure_ascii=False)
+    if not line.isascii():
+        line = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    return line + "\n"
 
 
 def from_dict(record: dict[str, Any]) -> Event | None:
@@ -150,22 +175,27 @@ def from_dict(record: dict[str, Any]) -> Event | None:
     Raises
     ------
     ValueError
-        A field that the event cannot do without is missing.
+        A field that the event cannot do without is missing, or one holds what it cannot hold.
 
     """
     kind = record.get("event")
-    make = _CLASSES.get(kind) if isinstance(kind, str) else None
-    if make is None or not isinstance(kind, str):
+    if not isinstance(kind, str) or kind not in _CLASSES:
         return None
     known = {name: record[name] for name, _ in _FIELDS[kind] if name in record}
     known.setdefault("t", 0.0)  # some records carry no times
+    for name, value in known.items():
+        types, words = _VALUES[kind][name]
+        if not isinstance(value, types) or (words and value not in words):
+            raise ValueError(f"{name} of a {kind} event cannot be {_short(value)}.")
+    if not abs(known["t"]) <= sys.float_info.max:  # nor infinity, nor NaN
+        raise ValueError(f"t of a {kind} event cannot be {_short(known['t'])}.")
     try:
-        return make(**known)
+        return _CLASSES[kind](**known)
     except TypeError as error:
-        raise ValueError(f"This is not a {kind} event: {record!r}.") from error
+        raise ValueError(f"A field is missing in this {kind} event: {_short(record)}.") from error
 
 
-def from_line(line: str) -> Event | None:
+def from_line(line: str | bytes) -> Event | None:
     """Make an event of one line of JSON.
 
     Returns
@@ -176,17 +206,22 @@ def from_line(line: str) -> Event | None:
     Raises
     ------
     ValueError
-        The line is not a JSON object, or a field is missing.
+        The line is not a JSON object, or one that `from_dict` refuses.
 
     """
-    record = json.loads(line)
+    try:
+        record = json.loads(line)
+    except RecursionError as error:
+        raise ValueError(f"This is nested too deeply for an event: {_short(line)}.") from error
     if not isinstance(record, dict):
-        raise ValueError(f"An event is a JSON object, not {line.strip()[:80]!r}.")  # noqa: TRY004 - one error for a bad line
+        raise ValueError(f"An event is a JSON object, not {_short(line)}.")  # noqa: TRY004 - one error for a bad line
     return from_dict(record)
 
 
-def read_events(lines: Iterable[str]) -> Iterator[Event]:
+def read_events(lines: Iterable[str | bytes]) -> Iterator[Event]:
     """Read a record line by line; a torn last line ends it quietly.
+
+    Give the lines of a file opened in binary where the last may be torn in mid-character.
 
     Raises
     ------
@@ -194,16 +229,22 @@ def read_events(lines: Iterable[str]) -> Iterator[Event]:
         A line other than the last is not an event.
 
     """
-    torn: ValueError | None = None
-    for line in lines:
+    bad: ValueError | None = None
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        if torn is not None:
-            raise torn
+        if bad is not None:
+            raise bad
         try:
             event = from_line(line)
         except ValueError as error:
-            torn = error
+            bad = ValueError(f"Line {number} of the record is not an event. {error}")
+            bad.__cause__ = error
             continue
         if event is not None:
             yield event
+
+
+def _short(value: object, most: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"

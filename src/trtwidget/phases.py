@@ -238,6 +238,11 @@ class PhaseTree:
         """A number that moves with every callback."""
         return self._version
 
+    @property
+    def open_runs(self) -> int:
+        """How many runs are open."""
+        return len(self._runs)
+
     def snapshot(self, *, t: float | None = None) -> TreeSnapshot:
         """Give the tree as it stands at time `t`."""
         with self._lock:
