@@ -58,12 +58,15 @@ export class Clock {
     if (this.#lost) return;
     const now = performance.now();
     let wake = this.#heard + LOST_AFTER;
-    if (this.#known) wake = Math.min(wake, now + TICK - ((elapsed + this.age) * 1000) % TICK);
+    if (this.#known) wake = Math.min(wake, now + TICK - (((elapsed + this.age) * 1000) % TICK));
     if (deadline !== null && deadline > now) wake = Math.min(wake, deadline);
-    this.#timer = setTimeout(() => {
-      if (performance.now() >= this.#heard + LOST_AFTER) this.#lost = true;
-      this.#tick();
-    }, Math.max(10, Math.ceil(wake - now)));
+    this.#timer = setTimeout(
+      () => {
+        if (performance.now() >= this.#heard + LOST_AFTER) this.#lost = true;
+        this.#tick();
+      },
+      Math.max(10, Math.ceil(wake - now)),
+    );
   }
 
   stop(): void {

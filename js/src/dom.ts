@@ -61,7 +61,11 @@ export class Bar {
   #share = Number.NaN;
 
   constructor(label: string) {
-    this.element = make("div", { class: "bar", role: "progressbar", "aria-label": label }, this.#fill);
+    this.element = make(
+      "div",
+      { class: "bar", role: "progressbar", "aria-label": label },
+      this.#fill,
+    );
   }
 
   /** `share` is null where nobody knows how far it is; `text` says the same in words. */

@@ -37,8 +37,8 @@ class RowView {
     this.#fold.addEventListener("click", () => this.#toggle(), { signal });
     this.#line = make(
       "div",
-      { class: "line" },
-      make("span", { class: "name", style: `--depth: ${depth}` }, this.#fold, this.#name),
+      { class: "line", style: `--depth: ${depth}` },
+      make("span", { class: "name" }, this.#fold, this.#name),
       this.#bar.element,
       this.#steps,
       this.#runs,
@@ -82,11 +82,10 @@ class RowView {
 
   #share(row: Row, heaviest: boolean, frame: Frame): void {
     const share = frame.elapsed > 0 ? Math.min(1, row.seconds / frame.elapsed) : 0;
-    const text = `${percent(share)} of the time`;
+    const text = `${percent(share)} of the time${heaviest ? ", most of it in this row itself" : ""}`;
     setText(this.#steps, percent(share));
     this.#bar.update(share, text, [Math.round(share * 100), 100]);
-    const most = heaviest ? ", most of it in this row itself" : "";
-    setAttributes(this.#line, { title: `${row.name}: ${text}${most}` });
+    setAttributes(this.#line, { title: `${row.name}: ${text}` });
   }
 
   get #folded(): boolean {

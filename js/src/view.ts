@@ -228,7 +228,8 @@ export class BuildView {
     const { status, message, rows } = this.#state;
     const now = performance.now();
     let text = notice;
-    if (text === "" && !live) text = status === "failed" ? `${outcome(this.#state)}. ${message}` : outcome(this.#state);
+    if (text === "" && !live)
+      text = status === "failed" ? `${outcome(this.#state)}. ${message}` : outcome(this.#state);
     if (text === "" && status === "building") {
       if (now - this.#spoken.at < SPEAK_EVERY) return;
       text = rows.findLast((row) => row.running && row.depth <= SPEAK_DEPTH)?.name ?? "";

@@ -36,13 +36,16 @@ export function quiet(state: State, age: number): string {
 export function progress(state: State, age: number): string {
   if (state.status === "queued") {
     if (state.queue_place === null) return "waiting for its turn";
-    return state.queue_place <= 1 ? "next in the queue" : `number ${state.queue_place} in the queue`;
+    return state.queue_place <= 1
+      ? "next in the queue"
+      : `number ${state.queue_place} in the queue`;
   }
   if (state.status === "building") return quiet(state, age) || state.estimate;
   const silence = quiet(state, age);
   if (state.end_in === null) return silence || "waiting for the step to end";
   const left = state.end_in - age;
-  const end = left > 0 ? `the child process is ended in ${countdown(left)}` : "ending the child process";
+  const end =
+    left > 0 ? `the child process is ended in ${countdown(left)}` : "ending the child process";
   return silence ? `${silence}; ${end}` : end;
 }
 
