@@ -134,10 +134,11 @@ def _read_profile(value: Any, prefix: str, label: str) -> Profile:
 
 
 def _read_range(value: Any, label: str) -> ShapeRange:
-    if isinstance(value, str) or all(hasattr(size, "__index__") for size in value):
+    several = not isinstance(value, str) and isinstance(value, Iterable)
+    if not several or not any(isinstance(item, Iterable) for item in value):
         shape = read_shape(value, label)
         return ShapeRange(shape, shape, shape)
-    shapes = tuple(read_shape(shape, label) for shape in value)
+    shapes = [read_shape(shape, label) for shape in value]
     if len(shapes) != len(ShapeRange._fields):
         raise OptionError(
             f"{label} has {len(shapes)} shapes, but must have three.",
@@ -153,13 +154,17 @@ def _check(name: str, shapes: ShapeRange, label: str) -> None:
             f"min {dims(shapes.min)}, opt {dims(shapes.opt)}, max {dims(shapes.max)}.",
             "Give all three the same number of dimensions.",
         )
-    for smaller, larger in (("min", "opt"), ("opt", "max")):
-        pairs = zip(getattr(shapes, smaller), getattr(shapes, larger), strict=True)
-        for index, (low, high) in enumerate(pairs):
+    for smaller, larger in ((shapes.min, shapes.opt), (shapes.opt, shapes.max)):
+        for index, (low, high) in enumerate(zip(smaller, larger, strict=True)):
             if low > high:
                 raise OptionError(
-                    f"{label}Input {name!r} has {smaller} {dims(getattr(shapes, smaller))} above "
-                    f"{larger} {dims(getattr(shapes, larger))} in dimension {index} "
-                    f"({low} > {high}).",
+                    f"{label}Input {name!r} has {_ends(shapes, smaller)} above "
+                    f"{_ends(shapes, larger)} in dimension {index} ({low} > {high}).",
                     "Every dimension needs min <= opt <= max.",
                 )
+
+
+def _ends(shapes: ShapeRange, shape: Shape) -> str:
+    """Name a shape: who gave a maximum only may know nothing of an optimum that equals it."""
+    names = [end for end in ShapeRange._fields if getattr(shapes, end) == shape]
+    return f"{' and '.join(names)} {dims(shape)}"

@@ -172,7 +172,7 @@ class Parser(argparse.ArgumentParser):
             tokens = shlex.split(line.rstrip().removesuffix(";"))
         except ValueError:
             raise OptionError(
-                f"A quote is not closed in: {line.strip()}", "Close it, or leave it out."
+                f"A quote is not closed in {line.strip()!r}.", "Close it, or leave it out."
             ) from None
         return self.parse(tokens, needs_model=needs_model)
 
@@ -230,6 +230,8 @@ def _collect(given: list[tuple[Flag, str, Any]]) -> dict[str, Any]:
     told: dict[str, Any] = {}
     shapes = ShapeFlags()
     for flag, name, value in given:
+        if value == "":
+            raise OptionError(f"{name} needs a value.", f"Write it as {name}={flag.metavar}")
         for option, setting in _settings(flag, name, value, shapes):
             if told.setdefault(option, setting) != setting:
                 raise OptionError(
