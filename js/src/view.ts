@@ -36,7 +36,7 @@ export class BuildView {
   #send: (command: Command) => void;
   #signal: AbortSignal;
   #state: State;
-  #clock = new Clock(() => this.#draw());
+  #clock: Clock;
   #asked: Asked | null = null;
   #spoken = { text: "", at: Number.NEGATIVE_INFINITY };
 
@@ -62,6 +62,7 @@ export class BuildView {
     this.#state = state;
     this.#send = send;
     this.#signal = signal;
+    this.#clock = new Clock(state.elapsed, () => this.#draw());
     this.#tree = new Tree(signal);
     this.#mount();
     this.#draw();
@@ -73,8 +74,9 @@ export class BuildView {
     if (this.#asked !== null && (this.#clock.lost || state.status !== this.#asked.status)) {
       this.#asked = null;
     }
+    // What elapsed counts from may change with the status.
+    this.#clock.received(state.elapsed, state.status !== this.#state.status);
     this.#state = state;
-    this.#clock.received();
     this.#draw();
   }
 
@@ -156,7 +158,7 @@ export class BuildView {
     setAttributes(this.#card, {
       "data-status": state.status,
       "data-lost": lost ? "" : null,
-      "data-moving": live && !lost ? "" : null,
+      "data-moving": live && this.#clock.alive ? "" : null,
       "aria-label": `TensorRT build ${state.title}`,
     });
     setIcon(this.#icon, ICONS[state.status]);
@@ -182,7 +184,7 @@ export class BuildView {
     this.#tree.update(state.rows, { live, age, elapsed });
 
     this.#speak(live, lost ? noKernel(state) : busy ? BUSY : "");
-    if (live) this.#clock.run(state.elapsed, this.#asked?.deadline ?? null);
+    if (live) this.#clock.run(this.#asked?.deadline ?? null);
     else this.#clock.stop();
   }
 
