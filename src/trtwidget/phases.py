@@ -83,7 +83,7 @@ class TreeSnapshot:
     last_callback : float or None
         The clock's time of the latest callback.
     current : str
-        The phase opened last of those still open.
+        The phase opened last of those still open; empty when none is.
 
     """
 
