@@ -372,6 +372,13 @@ describe("clocks", () => {
     expect(page.text(".times")).toMatch(/^21 s/);
   });
 
+  it("follow the kernel after its machine slept", async () => {
+    const page = showAlive({ elapsed: 20 });
+    vi.advanceTimersByTime(3000);
+    await page.model.write({ elapsed: 20.5 });
+    expect(page.text(".times")).toMatch(/^20 s/);
+  });
+
   it("follow a build that starts after its time in the queue", async () => {
     const page = showAlive({ status: "queued", elapsed: 0 });
     vi.advanceTimersByTime(900);

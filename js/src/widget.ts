@@ -18,7 +18,7 @@ function render({ model, el, signal }: RenderProps<State>): void {
     drawing = true;
     queueMicrotask(() => {
       drawing = false;
-      if (!signal.aborted) view.update(read(model));
+      view.update(read(model));
     });
   };
   const replied = (message: Partial<Reply>) => {
