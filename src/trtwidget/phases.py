@@ -147,7 +147,6 @@ class _Run:
     num_steps: int
     start: float
     done: int = 0
-    finished: bool = False
 
 
 class PhaseTree:
@@ -314,7 +313,6 @@ class PhaseTree:
             del self._by_name[run.name]
         if run.parent is None:
             self._raise_fraction(run.done / max(run.num_steps, 1))
-        run.finished = True
         run.parent = None  # or runs that outlive their parents would keep them all alive
         row = run.row
         _drop(row.open, run)
@@ -336,7 +334,7 @@ class PhaseTree:
             share = min((run.done + inner.get(run, 0.0)) / max(run.num_steps, 1), 1.0)
             if run.parent is None:
                 self._raise_fraction(share)
-            elif not run.parent.finished:
+            else:
                 inner[run.parent] = max(inner.get(run.parent, 0.0), share)
         return self._fraction
 

@@ -247,6 +247,15 @@ def test_steps_fraction_counts_what_passed_between_two_looks(tree):
     assert tree.snapshot().steps_fraction == 0.75
 
 
+@pytest.mark.parametrize("ahead", ["b", "c"])
+def test_steps_fraction_takes_the_furthest_of_several_children(tree, ahead):
+    tree.phase_start("a", None, 4)
+    tree.phase_start("b", "a", 2, thread=1)
+    tree.phase_start("c", "a", 2, thread=2)
+    tree.step_complete(ahead, 0)
+    assert tree.snapshot().steps_fraction == 0.125
+
+
 def test_steps_fraction_leaves_out_what_outlives_its_parent(tree):
     tree.phase_start("a", None, 4)
     tree.phase_start("b", "a", 1)
